@@ -6,7 +6,7 @@ import { UpstreamError } from "../../src/domain/upstream-error.ts";
 import { CALLERS } from "../support/text-matrix.ts";
 import { policyFor } from "../support/usage-policy.ts";
 import { STREAMED_REPLIES, WHOLE_REPLIES, WORDS } from "./growing-replies.ts";
-import { growsTooFast, threadTime } from "./thread-time.ts";
+import { GROWN_ITEMS, growsTooFast, threadTime } from "./thread-time.ts";
 
 const TERMS: VendorTerms = {
   upstreamModel: "vendor-model",
@@ -54,7 +54,7 @@ function expectLinear<Reply>(
   readAs: (caller: (typeof TEXT_DIALECTS)[number]) => (reply: Reply) => void,
 ): void {
   const count = Math.ceil(most * SHARE);
-  const replies = new Map([Math.floor(count / 4), count].map((each) => [each, make(each)]));
+  const replies = new Map([Math.floor(count / GROWN_ITEMS), count].map((each) => [each, make(each)]));
   for (const caller of TEXT_DIALECTS) {
     const read = readAs(caller);
     const grown = growsTooFast((each) => {

@@ -1,7 +1,7 @@
 /**
  * Runs every case with half and all of its items, while another caller calls the sandbox: `npm run loop`. Prints a line
  * for each case, then the cases with the longest waits. Exits with 1 if a wait exceeded 100 ms in every try. Also exits
- * with 1 if all items took over 40 ms, over 2.5 times as long as half of them and over 2.5² times as long as a quarter.
+ * with 1 if all items took over 40 ms, over 2.5 times as long as half of them and over 20 times as long as an eighth.
  * A single step, such as a garbage collection, exceeds only one of these two ratios.
  */
 import type { TestGateway } from "../support/gateway.ts";
@@ -9,6 +9,7 @@ import { readOptions } from "../support/program-options.ts";
 import type { LoopCase, LoopFigures } from "./case.ts";
 import { CASES } from "./cases.ts";
 import type { HonestFigures, HonestOrder } from "./honest.ts";
+import { GROWN_ITEMS, MAX_GROWTH } from "./thread-time.ts";
 import { loopThread, openWorld, resetPeak, threadTimes } from "./world.ts";
 
 const values = readOptions({
@@ -25,7 +26,8 @@ const values = readOptions({
   },
 });
 const MAX_WAIT_MS = 100;
-const MAX_GROWTH = 2.5;
+/** Allowed growth of the work for twice the items. */
+const MAX_GROWTH_OF_DOUBLE = 2.5;
 /** Minimum running time to judge growth, because other work of the program distorts shorter times. */
 const MIN_GROWTH_MS = 40;
 const MAX_TRIES = Number(values.tries);
@@ -66,14 +68,16 @@ async function runCase(each: LoopCase): Promise<(typeof rows)[number]> {
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     const now = { small: await measure(each, half), large: await measure(each, each.most) };
     best = best ? { small: least(best.small, now.small), large: least(best.large, now.large) } : now;
-    if (!holdsLoop(best) && !growsTooFast(best, 2)) break;
+    if (!holdsLoop(best) && !growsTooFast(best, MAX_GROWTH_OF_DOUBLE)) break;
   }
   if (!best) throw new Error("Try at least once.");
   const { small, large } = best;
   const waitMs = Math.max(small.waitMs, large.waitMs);
   const problems = [
     ...(holdsLoop(best) ? ["holds the loop"] : []),
-    ...(growsTooFast(best, 2) && (await growsTooFastTwice(each, large)) ? ["grows too fast"] : []),
+    ...(growsTooFast(best, MAX_GROWTH_OF_DOUBLE) && (await growsFromEighth(each, large))
+      ? ["grows too fast"]
+      : []),
   ];
   const text = row(
     each.name,
@@ -100,16 +104,16 @@ function holdsLoop({ small, large }: Pair): boolean {
   return Math.max(small.waitMs, large.waitMs) > MAX_WAIT_MS;
 }
 
-/** True when the work grew too much for `factor` times the items. `factor` is a power of two. */
-function growsTooFast({ small, large }: Pair, factor: number): boolean {
-  return large.workMs > MIN_GROWTH_MS && large.workMs > MAX_GROWTH ** Math.log2(factor) * small.workMs;
+/** True when the work with the larger number of items took over `most` times as long. */
+function growsTooFast({ small, large }: Pair, most: number): boolean {
+  return large.workMs > MIN_GROWTH_MS && large.workMs > most * small.workMs;
 }
 
-async function growsTooFastTwice(each: LoopCase, large: LoopFigures): Promise<boolean> {
+async function growsFromEighth(each: LoopCase, large: LoopFigures): Promise<boolean> {
   let small: LoopFigures | null = null;
   for (let tries = 0; tries < MAX_TRIES; tries += 1)
-    small = least(small, await measure(each, Math.floor(each.most / 4)));
-  return small !== null && growsTooFast({ small, large }, 4);
+    small = least(small, await measure(each, Math.floor(each.most / GROWN_ITEMS)));
+  return small !== null && growsTooFast({ small, large }, MAX_GROWTH);
 }
 
 function least(one: LoopFigures | null, two: LoopFigures): LoopFigures {

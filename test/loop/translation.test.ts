@@ -7,7 +7,7 @@ import { UpstreamError } from "../../src/domain/upstream-error.ts";
 import { CALLERS } from "../support/text-matrix.ts";
 import { policyFor } from "../support/usage-policy.ts";
 import { GROWING_REQUESTS } from "./growing-requests.ts";
-import { growsTooFast } from "./thread-time.ts";
+import { GROWN_ITEMS, growsTooFast } from "./thread-time.ts";
 
 const TERMS: VendorTerms = {
   upstreamModel: "vendor-model",
@@ -22,7 +22,9 @@ describe.each([...TEXT_DIALECTS])("a request of %s", (caller) => {
   test.each(Object.keys(GROWING_REQUESTS[caller]))(
     "with many %s is read and written for each vendor in linear time",
     (kind) => {
-      const bodies = new Map([COUNT / 4, COUNT].map((count) => [count, bodyOf(caller, kind, count)]));
+      const bodies = new Map(
+        [COUNT / GROWN_ITEMS, COUNT].map((count) => [count, bodyOf(caller, kind, count)]),
+      );
       for (const vendor of TEXT_DIALECTS) {
         const grown = growsTooFast((count) => {
           try {
