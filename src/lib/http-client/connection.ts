@@ -232,8 +232,8 @@ const HANDLERS: SocketHandler<Connection> = {
 
 /** The buffer for all requests that fit into it, used so often that it stays in the processor's caches. */
 const SHARED = Buffer.allocUnsafeSlow(64 * 1024);
-/** Bytes reserved for the rest of the head: the digits of `content-length` and the line ends. */
-const LENGTH_ROOM = 24;
+/** Bytes reserved for the rest of the head: the digits of `content-length`, the line ends and `traceparent`. */
+const REST_ROOM = 96;
 /** Maximum bytes of one UTF-16 code unit in UTF-8. */
 const MAX_BYTES_A_UNIT = 3;
 
@@ -250,12 +250,13 @@ interface RequestBytes {
   body: Buffer | null;
 }
 
-/** Writes a request. `prelude` ends with `content-length: `. */
-export function writeRequest(prelude: string, body: string): RequestBytes {
-  const bodyStart = prelude.length + LENGTH_ROOM;
-  if (bodyStart + body.length * MAX_BYTES_A_UNIT > SHARED.length) return writeLarge(prelude, body);
+/** Writes a request. `prelude` ends with `content-length: `. `traceparent` is a header; undefined without a trace. */
+export function writeRequest(prelude: string, body: string, traceparent?: string): RequestBytes {
+  const bodyStart = prelude.length + REST_ROOM;
+  if (bodyStart + body.length * MAX_BYTES_A_UNIT > SHARED.length)
+    return writeLarge(body, (length) => headOf(prelude, length, traceparent));
   const length = SHARED.write(body, bodyStart);
-  const head = headOf(prelude, length);
+  const head = headOf(prelude, length, traceparent);
   const start = bodyStart - head.length;
   SHARED.write(head, start, "latin1");
   return { head: SHARED.subarray(start, bodyStart + length), body: null };
@@ -265,14 +266,15 @@ export function writeRequest(prelude: string, body: string): RequestBytes {
  * Encodes the text in one step. The runtime stores a long string in parts, and this encoder reads the parts without
  * joining them. Every other way to read the string would join them first, at five times the cost.
  */
-function writeLarge(prelude: string, body: string): RequestBytes {
+function writeLarge(body: string, headOf: (length: number) => string): RequestBytes {
   const { buffer, byteOffset, byteLength } = encoder.encode(body);
-  const head = Buffer.from(headOf(prelude, byteLength), "latin1");
+  const head = Buffer.from(headOf(byteLength), "latin1");
   return { head, body: Buffer.from(buffer, byteOffset, byteLength) };
 }
 
-function headOf(prelude: string, length: number): string {
-  return `${prelude}${length}\r\n\r\n`;
+function headOf(prelude: string, length: number, traceparent: string | undefined): string {
+  const last = traceparent === undefined ? "\r\n" : `traceparent: ${traceparent}\r\n\r\n`;
+  return `${prelude}${length}\r\n${last}`;
 }
 
 /** Returns the bytes, or a copy of them if the next request would overwrite them. */

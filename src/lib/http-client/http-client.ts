@@ -52,7 +52,7 @@ export class HttpClient {
   async post({ url, headers, body, signal, guard }: HttpRequest): Promise<HttpResponse> {
     signal.throwIfAborted();
     const prelude = this.#preludeOf(url, headers, guard);
-    const request = writeRequest(tracedText(prelude.text, signal), body);
+    const request = writeRequest(prelude.text, body, signal.traceparent?.());
     const kept = this.#take(prelude.key);
     if (kept) return kept.exchange(request, signal);
     const { origin, key } = prelude;
@@ -84,14 +84,6 @@ export class HttpClient {
   }
 }
 
-const CONTENT_LENGTH = "content-length: ";
-
-/** Adds the trace header of the request, if the request belongs to a trace. */
-function tracedText(prelude: string, { traceparent }: Cancellation): string {
-  if (traceparent === undefined) return prelude;
-  return `${prelude.slice(0, -CONTENT_LENGTH.length)}traceparent: ${traceparent()}\r\n${CONTENT_LENGTH}`;
-}
-
 function preludeOf(
   url: string,
   headers: HttpRequest["headers"],
@@ -110,7 +102,7 @@ function preludeOf(
     guard,
   };
   const key = `${protocol}//${host}${guard ? ` ${guard.name}` : ""}`;
-  return { url, origin, key, text: `${lines.join("\r\n")}\r\n${CONTENT_LENGTH}` };
+  return { url, origin, key, text: `${lines.join("\r\n")}\r\ncontent-length: ` };
 }
 
 /**
