@@ -372,12 +372,20 @@ describe.skipIf(chromium === null)("the console's first page, its frame and one'
     await shown.find("button", "Turn off");
   });
 
-  test("a token is shown once, and administers as far as its role goes", async () => {
+  test("a token is shown once, also where the browser allows no copy, and administers as its role", async () => {
     await shown.press("button", "Create a token");
     await shown.fill("Name", "Nightly report");
     await shown.press("button", "Create");
     await shown.find("heading", "Your new token");
     const token = await shown.page.$eval("[data-secret]", (shown) => shown.textContent);
+    await shown.page.evaluate(`navigator.clipboard.writeText = () => Promise.reject(new Error());
+      document.execCommand = () => false`);
+    await shown.press("button", "Copy");
+    await shown.see("The browser does not allow copying.");
+    await shown.page.keyboard.press("Escape");
+    await shown.page.evaluate("delete navigator.clipboard.writeText; delete document.execCommand");
+    await shown.press("button", "Copy");
+    await shown.see("Copied");
     await shown.press("button", "I have copied it");
     await shown.see("Nightly report");
     const headers = { authorization: `Bearer ${token}` };

@@ -6,7 +6,7 @@ import { useTranslation } from "react-i18next";
 import type { Output } from "../../api/call.ts";
 import { IconButton } from "../../ui/forms/button.tsx";
 import { showProblem, showToast } from "../../ui/overlay/toast.ts";
-import { copyText } from "../../ui/text/copy.ts";
+import { useCopyText } from "../../ui/text/copy.ts";
 import { download } from "../../ui/text/download.ts";
 import { formatBytes } from "../../ui/text/format.ts";
 import { Time } from "../../ui/text/time.tsx";
@@ -67,9 +67,9 @@ function Picture({ url, name }: { url: string; name: string }) {
 function Actions({ picture: { url, ledgerId } }: { picture: Picture }) {
   const { t } = useTranslation("images");
   const navigate = useNavigate();
+  const copyText = useCopyText();
   const copy = async () => {
-    await copyText(new URL(url, location.href).href);
-    showToast(t("picture.linkCopied"));
+    if (await copyText(new URL(url, location.href).href)) showToast(t("picture.linkCopied"));
   };
   return (
     <div className="flex justify-end p-1">

@@ -3,7 +3,7 @@ import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import { IconButton } from "../../ui/forms/button.tsx";
 import { showProblem, showToast } from "../../ui/overlay/toast.ts";
-import { copyText } from "../../ui/text/copy.ts";
+import { useCopyText } from "../../ui/text/copy.ts";
 import { download } from "../../ui/text/download.ts";
 import { fileNameOf } from "../images/picture-links.ts";
 import type { Reference } from "./image-call.ts";
@@ -33,9 +33,9 @@ export function ResultPicture({ url, name, onEdit }: ResultPictureProps) {
     if (!response.ok) throw new Error(t("picture.gone"));
     onEdit(newReference(await response.blob(), fileNameOf(url)));
   };
+  const copyText = useCopyText();
   const copy = async () => {
-    await copyText(new URL(url, location.href).href);
-    showToast(t("picture.linkCopied"));
+    if (await copyText(new URL(url, location.href).href)) showToast(t("picture.linkCopied"));
   };
   return (
     <figure className="overflow-hidden rounded-lg border border-line bg-sunken">

@@ -22,9 +22,8 @@ export function SecretOnce({ title, about, secret, snippets = [], onClose }: Sec
   const { t } = useTranslation();
   const { isCopied, copy } = useCopy(secret ?? "");
   const [isHeld, setHeld] = useState(true);
-  const copyOnce = () => {
-    copy();
-    setHeld(false);
+  const copyOnce = async () => {
+    if (await copy()) setHeld(false);
   };
   if (secret === null) return null;
   return (
@@ -52,7 +51,7 @@ export function SecretOnce({ title, about, secret, snippets = [], onClose }: Sec
           >
             {secret}
           </code>
-          <Button autoFocus icon={isCopied ? Check : Copy} onPress={copyOnce}>
+          <Button autoFocus icon={isCopied ? Check : Copy} onPress={() => void copyOnce()}>
             {isCopied ? t("copied") : t("copy")}
           </Button>
         </div>

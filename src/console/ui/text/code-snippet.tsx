@@ -41,7 +41,7 @@ export function CodeSnippet({ snippets, label }: { snippets: readonly Snippet[];
         <IconButton
           icon={isCopied ? Check : Copy}
           label={isCopied ? t("copied") : t("copy")}
-          onPress={copy}
+          onPress={() => void copy()}
         />
       </div>
       {snippets.map(({ label, language, code }) => (

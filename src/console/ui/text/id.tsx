@@ -10,7 +10,7 @@ export function Id({ value, isShort = false }: { value: string; isShort?: boolea
   const Icon = isCopied ? Check : Copy;
   return (
     <Button
-      onPress={copy}
+      onPress={() => void copy()}
       aria-label={isCopied ? t("copied") : t("copyOf", { text: value })}
       className="group inline-flex max-w-full items-center gap-1.5 rounded-sm font-mono text-xs text-muted hover:text-text"
     >
