@@ -84,15 +84,6 @@ export function traceparentOf({ traceId, isSampled }: RequestTrace, spanId: stri
   return `00-${traceId}-${spanId}-${isSampled ? "01" : "00"}`;
 }
 
-/**
- * Returns a function that makes the `traceparent` header of a call. A call that is not exported has no span, and gets
- * the id of the request's span. The function is made here because it keeps all variables around it in memory as long as
- * the call is: as a function of the failover it cost a tenth of the processor time of a chat.
- */
-export function traceparentLater(trace: RequestTrace, span: AttemptSpan | null): () => string {
-  return () => traceparentOf(trace, span?.spanId ?? trace.spanId);
-}
-
 export function newSpanId(): string {
   return crypto.getRandomValues(new Uint8Array(SPAN_DIGITS / 2)).toHex();
 }

@@ -1,6 +1,6 @@
 import { targetName, type Target } from "../../domain/channel.ts";
 import type { Attempt } from "../../domain/ledger.ts";
-import { newSpanId, type RequestTrace, traceparentLater } from "../../domain/trace.ts";
+import { newSpanId, type RequestTrace, traceparentOf } from "../../domain/trace.ts";
 import { UpstreamError } from "../../domain/upstream-error.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { DeadlineTimer } from "../../lib/deadline-timer.ts";
@@ -140,7 +140,7 @@ async function callOne<Reply>(
   call.waiting = { channel: target.channel.id, organization, since: startedAt };
   calls.add(call);
   const span = trace?.isSampled ? { spanId: newSpanId(), startedAt } : null;
-  if (trace) call.cancellation.traceparent = traceparentLater(trace, span);
+  if (trace) call.cancellation.traceparent = traceparentOf(trace, span?.spanId ?? trace.spanId);
   const release = releaseOf(call, calls, slot);
   const record = (outcome: Attempt["outcome"], error?: UpstreamError): void => {
     const durationMs = Math.round(clock.monotonic() - startedAt);

@@ -254,7 +254,7 @@ interface RequestBytes {
 export function writeRequest(prelude: string, body: string, traceparent?: string): RequestBytes {
   const bodyStart = prelude.length + REST_ROOM;
   if (bodyStart + body.length * MAX_BYTES_A_UNIT > SHARED.length)
-    return writeLarge(body, (length) => headOf(prelude, length, traceparent));
+    return writeLarge(prelude, body, traceparent);
   const length = SHARED.write(body, bodyStart);
   const head = headOf(prelude, length, traceparent);
   const start = bodyStart - head.length;
@@ -266,9 +266,9 @@ export function writeRequest(prelude: string, body: string, traceparent?: string
  * Encodes the text in one step. The runtime stores a long string in parts, and this encoder reads the parts without
  * joining them. Every other way to read the string would join them first, at five times the cost.
  */
-function writeLarge(body: string, headOf: (length: number) => string): RequestBytes {
+function writeLarge(prelude: string, body: string, traceparent: string | undefined): RequestBytes {
   const { buffer, byteOffset, byteLength } = encoder.encode(body);
-  const head = Buffer.from(headOf(byteLength), "latin1");
+  const head = Buffer.from(headOf(prelude, byteLength, traceparent), "latin1");
   return { head, body: Buffer.from(buffer, byteOffset, byteLength) };
 }
 

@@ -52,7 +52,7 @@ export class HttpClient {
   async post({ url, headers, body, signal, guard }: HttpRequest): Promise<HttpResponse> {
     signal.throwIfAborted();
     const prelude = this.#preludeOf(url, headers, guard);
-    const request = writeRequest(prelude.text, body, signal.traceparent?.());
+    const request = writeRequest(prelude.text, body, signal.traceparent);
     const kept = this.#take(prelude.key);
     if (kept) return kept.exchange(request, signal);
     const { origin, key } = prelude;

@@ -77,7 +77,7 @@ async function succeed<R extends VendorResponse>(
 /** Returns the request's headers. While traces are exported, they include the request's trace. */
 function tracedHeaders({ headers, signal }: VendorRequest): Readonly<Record<string, string>> {
   const { traceparent } = signal;
-  return traceparent === undefined ? headers : { ...headers, traceparent: traceparent() };
+  return traceparent === undefined ? headers : { ...headers, traceparent };
 }
 
 function fetchOptions(method: string, request: VendorRequest): BunFetchRequestInit {
