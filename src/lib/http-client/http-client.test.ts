@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { brotliCompressSync, deflateSync } from "node:zlib";
 import { NetworkGuard } from "../network-guard.ts";
+import { LightCancellation } from "../waiting.ts";
 import { HttpClient } from "./http-client.ts";
 import { HttpError } from "./http-error.ts";
 
@@ -87,6 +88,17 @@ test("a request is written as it is, and its connection carries the next one", a
   const { host } = new URL(peer.url);
   const request = `POST /a?b HTTP/1.1\r\nhost: ${host}\r\nconnection: keep-alive\r\nx-a: b\r\ncontent-length: 4\r\n\r\nbody`;
   expect(peer.received).toBe(request.repeat(2));
+});
+
+test.each([0, 100_000])("a request of a trace has its header, with %d more bytes", async (more) => {
+  const body = `${"x".repeat(more)}body`;
+  const peer = listen((send) => send(reply("yes")));
+  const signal = new LightCancellation();
+  signal.traceparent = `00-${"a".repeat(32)}-${"b".repeat(16)}-01`;
+  await new HttpClient().post({ url: peer.url, headers: HEADERS, body, signal });
+  const { host } = new URL(peer.url);
+  const head = `POST /a?b HTTP/1.1\r\nhost: ${host}\r\nconnection: keep-alive\r\nx-a: b\r\ncontent-length: ${body.length}`;
+  expect(peer.received === `${head}\r\ntraceparent: ${signal.traceparent}\r\n\r\n${body}`).toBe(true);
 });
 
 test("requests at the same time have connections of their own", async () => {

@@ -1,7 +1,7 @@
 import { Ban, Pencil, Undo2 } from "lucide-react";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
-import { useOperationMutation, useOperationQuery } from "../../api/queries.ts";
+import { MAX_PAGE, useOperationMutation, useOperationQuery } from "../../api/queries.ts";
 import { useCan } from "../../api/session.ts";
 import { ActionMenu } from "../../ui/overlay/action-menu.tsx";
 import { ConfirmDialog } from "../../ui/overlay/confirm-dialog.tsx";
@@ -43,13 +43,10 @@ export function OrganizationActions({ view }: { view: OrganizationView }) {
   );
 }
 
-/** Maximum number of keys, and of jobs, that are counted. */
-const MOST = 1000;
-
 function DisableDialog({ view, onClose }: { view: OrganizationView; onClose(): void }) {
   const { t } = useTranslation("settings");
   const update = useOperationMutation("organizations.update", ["organizations"]);
-  const filter = { organizationId: view.id, limit: MOST };
+  const filter = { organizationId: view.id, limit: MAX_PAGE };
   const keys = useOperationQuery("keys.list", filter);
   const jobs = useOperationQuery("jobs.list", { ...filter, status: "pending,in_progress" });
   return (
